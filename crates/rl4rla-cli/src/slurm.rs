@@ -73,7 +73,7 @@ pub fn is_installed() -> bool {
 
 /// What the cluster allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct SlurmLimits {
     /// Jobs of an array: `MaxArraySize`.
     pub array: u64,
     /// Further jobs: `MaxJobCount`, and `MaxSubmitJobs` of the account and the quality of service.
@@ -81,7 +81,7 @@ pub struct Limits {
 }
 
 /// Asks for the limits. An error if there is no room for any job.
-pub fn limits(options: &SlurmOptions) -> Result<Limits, Failure> {
+pub fn limits(options: &SlurmOptions) -> Result<SlurmLimits, Failure> {
     let configuration = ask("scontrol", ["show", "config"])?;
     let number = |name: &str| setting(&configuration, name).and_then(|value| value.parse::<u64>().ok());
     let array = number("MaxArraySize").unwrap_or(1001);
@@ -99,7 +99,7 @@ pub fn limits(options: &SlurmOptions) -> Result<Limits, Failure> {
         }
         jobs = jobs.min(most - own);
     }
-    Ok(Limits { array, jobs })
+    Ok(SlurmLimits { array, jobs })
 }
 
 /// The value of a setting in the answer of `scontrol show config`.

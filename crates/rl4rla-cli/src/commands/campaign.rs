@@ -84,20 +84,27 @@ fn cancel(path: &Path, shared: &Shared) -> Result<Page, Failure> {
     let files = files(path)?;
     let folder = CampaignFolder::open(&files)?;
     let look = Look::at(&folder)?;
-    // Processes before jobs: one that is submitting jobs must not go on.
+    let of_slurm = |submission: &&Submission| submission.on != Computer::Local;
     let mut cancelled = 0;
     let mut left = look.unseen.clone();
-    for submission in look.active() {
-        // Whoever waits for its results must not hand its tasks out again.
-        folder.mark(submission, SubmissionMark::Cancelled)?;
-        let stopped = look.is_at_work(submission) && local_process::ask_to_stop(&submission.process);
-        if submission.on == Computer::Local && look.is_at_work(submission) && !stopped {
+    // What is cancelled is marked: whoever waits for its results must not hand its tasks out again.
+    // Processes before jobs: one that is submitting jobs must not go on.
+    for submission in look.active().filter(|submission| look.is_at_work(submission)) {
+        let stopped = local_process::ask_to_stop(&submission.process);
+        if !stopped {
             left.push(format!("{} cannot be asked to stop from here", submission.process));
         }
-        cancelled += u64::from(stopped || submission.on != Computer::Local);
+        if stopped && submission.on == Computer::Local {
+            folder.mark(submission, SubmissionMark::Cancelled)?;
+            cancelled += 1;
+        }
     }
     if let Some(failure) = look.unknown {
         return Err(failure);
+    }
+    for submission in look.active().filter(of_slurm) {
+        folder.mark(submission, SubmissionMark::Cancelled)?;
+        cancelled += 1;
     }
     // All of them: jobs that were submitted a moment ago may not be seen yet.
     let names: Vec<&str> =

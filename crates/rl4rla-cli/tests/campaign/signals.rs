@@ -54,8 +54,9 @@ fn who_waits_may_stop_waiting() {
     let site = Site::planned("wait-ended");
     site.cluster("sbatch", "queue");
     site.json("campaign submit c");
+    let asked = site.asked();
     let child = site.start("campaign status c --wait --json");
-    until("it waits", || site.asked() > 0);
+    until("it waits", || site.asked() > asked);
     signal(child.id(), "TERM");
     let said = said(child.wait_with_output().unwrap());
     assert_eq!((said.code, &said.json()["interrupted"]), (130, &json!(true)), "{said:?}");

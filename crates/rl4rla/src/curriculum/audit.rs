@@ -5,7 +5,6 @@ use crate::discovery::{Appending, Bench, Known, Merge, Problems, Space, Stage};
 use crate::equivalence::fingerprint;
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::record::number;
 use crate::search::{Measure, Ranked, StopReason, Watch};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeSet;
@@ -44,6 +43,11 @@ impl Audited {
     pub fn is_first(&self) -> bool {
         self.target_rank == Some(1) && self.complete && self.margin > 0.0
     }
+}
+
+/// A number; JSON has null for non-finite ones.
+pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 fn texts<S: Serializer>(program: &Option<Program>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -14,6 +14,7 @@ mod user_table;
 mod written;
 
 pub use crate::discovery::{Judgement, StageResult};
+pub(crate) use audit::number;
 pub use audit::{Audited, audit};
 pub use builder::{CurriculumBuilder, StageBuilder};
 pub use builtin::BUILTIN;

@@ -1,6 +1,6 @@
 //! The cost of a search, for one stage or all.
 
-use super::stage::number;
+use crate::curriculum::number;
 use crate::search::Counters;
 use serde::{Deserialize, Serialize};
 

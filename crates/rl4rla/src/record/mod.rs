@@ -14,5 +14,4 @@ pub use cost::{Quantity, SearchCost};
 pub use hall::{EXPLORE, HallRecord, RivalRecord, TunablesRecord};
 pub use run::{PolicyRecord, PreferredEntry, ProposerRecord, RunRecord};
 #[cfg(feature = "store")]
-pub(crate) use stage::number;
 pub use stage::{CandidateRecord, FrontEntry, StageRecord, TermMeans};

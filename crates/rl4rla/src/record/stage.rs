@@ -2,7 +2,7 @@
 
 use super::SearchCost;
 use crate::analysis::PreconditionerForm;
-use crate::curriculum::StageResult;
+use crate::curriculum::{StageResult, number};
 use crate::discovery::{ParetoEntry, Stage, Tradeoff};
 use crate::equivalence::catalogue_name;
 use crate::execute::Trace;
@@ -201,9 +201,4 @@ fn unstable(kappa: f64) -> String {
     format!(
         "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage requires the stable form"
     )
-}
-
-/// A number; JSON has null for non-finite ones.
-pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }

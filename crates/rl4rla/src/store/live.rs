@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::result::json;
 use super::{RunId, Status, Store, StoreError};
+use crate::curriculum::number;
 use crate::discovery::{Front, Tradeoff};
 use crate::program::Update;
-use crate::record::number;
 
 /// Time between two states of a run.
 const INTERVAL: Duration = Duration::from_millis(500);

@@ -4,7 +4,7 @@ use super::collect;
 use super::hand_out::HandOut;
 use super::look::Look;
 use super::page::step;
-use super::plan::{Draft, SeededSearch};
+use super::plan::{CampaignDraft, SeededSearch};
 use super::{files, wait};
 use crate::args::{AsCampaign, Resources, Shared};
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub fn computed(
     };
     let title = if searches.len() > 1 { format!("{title} and others") } else { title };
     let (jobs, slurm) = Default::default();
-    let (plan, _) = Draft { title, jobs, slurm }.plan(searches, shared)?;
+    let (plan, _) = CampaignDraft { title, jobs, slurm }.plan(searches, shared)?;
     let files = files(path)?;
     let folder = CampaignFolder::create_or_open(&files, plan)?;
     folder.manifest().check_build()?;

@@ -11,7 +11,7 @@ use crate::interrupt::{self, INTERRUPTED, Terminal};
 use crate::local_process;
 use crate::page::{Page, faint, several};
 use crate::shell::quoted;
-use crate::slurm::{self, JobScript, JobWork, Limits};
+use crate::slurm::{self, JobScript, JobWork, SlurmLimits};
 use rl4rla::experiment::campaign::{
     CampaignFolder, Chunking, Computer, FolderOnDisk, Submission, SubmissionMark, TaskRanges, Worker,
     WorkerEnd, task_seconds, verify,
@@ -226,7 +226,7 @@ impl<'a> HandOut<'a> {
         &self,
         look: &Look,
         tasks: TaskRanges,
-        limits: Limits,
+        limits: SlurmLimits,
         resources: &Resources,
     ) -> Result<(Submission, Vec<JobScript>), Failure> {
         let manifest = self.folder.manifest();
@@ -286,7 +286,7 @@ pub struct Sent {
 }
 
 /// The limits that Slurm has unless it is told others.
-const USUAL: Limits = Limits { array: 1001, jobs: 10_000 };
+const USUAL: SlurmLimits = SlurmLimits { array: 1001, jobs: 10_000 };
 
 /// Computes a chunk: what a job does.
 pub fn worker(args: &WorkerArguments) -> Result<Page, Failure> {

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::page::{Page, accent, faint, ledger, several, strong, warning};
 use rl4rla::experiment::Sweep;
 use rl4rla::experiment::campaign::{
-    CampaignFolder, CampaignSearch, FORMAT, Header, JobOptions, Manifest, Plan, SlurmOptions,
+    CampaignFolder, CampaignPlan, CampaignSearch, FORMAT, JobOptions, Manifest, ManifestHeader, SlurmOptions,
 };
 use rl4rla::explore::{ExploreRequest, METHOD};
 use rl4rla::record::{Build, EXPLORE};
@@ -95,7 +95,7 @@ pub fn run(args: &PlanArguments, shared: &Shared) -> Result<Page, Failure> {
             .advise("--folder FOLDER"));
     }
     let CampaignFile { title, jobs, slurm, searches } = CampaignFile::read(&args.file)?;
-    let (plan, assumed) = Draft { title, jobs, slurm }.plan(searches, shared)?;
+    let (plan, assumed) = CampaignDraft { title, jobs, slurm }.plan(searches, shared)?;
     let files = files(&folder)?;
     let campaign = CampaignFolder::create(&files, plan)?;
     let mut page = described(campaign.manifest(), assumed, &folder, shared);
@@ -154,21 +154,25 @@ fn described(manifest: &Manifest, assumed: usize, folder: &Path, shared: &Shared
 type Seeds = (u64, u64);
 
 /// A campaign without its searches.
-pub struct Draft {
+pub struct CampaignDraft {
     pub title: String,
     pub jobs: JobOptions,
     pub slurm: SlurmOptions,
 }
 
-impl Draft {
+impl CampaignDraft {
     /// A plan of searches, and the number of those whose times are assumed.
-    pub fn plan(self, searches: Vec<SeededSearch>, shared: &Shared) -> Result<(Plan, usize), Failure> {
+    pub fn plan(
+        self,
+        searches: Vec<SeededSearch>,
+        shared: &Shared,
+    ) -> Result<(CampaignPlan, usize), Failure> {
         let directory = std::env::current_dir()?;
         if directory.to_str().is_none() {
             let message = format!("the current folder has a name that is not UTF-8: {}", directory.display());
             return Err(Failure::new(message).advise("another current folder"));
         }
-        let mut plan = Plan::new(Header {
+        let mut plan = CampaignPlan::new(ManifestHeader {
             format: FORMAT,
             title: self.title,
             created: now(),

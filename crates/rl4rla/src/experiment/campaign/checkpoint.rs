@@ -279,14 +279,14 @@ impl ResultLog for Checkpoint<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulated::{Disk, Machine};
+    use super::super::simulated::{Disk, SimulatedMachine};
     use super::*;
 
-    fn open<'a>(machine: &'a Machine, earlier: Vec<String>) -> Checkpoint<'a> {
+    fn open<'a>(machine: &'a SimulatedMachine, earlier: Vec<String>) -> Checkpoint<'a> {
         Checkpoint::open(machine, "campaign", 7, earlier, &|| false)
     }
 
-    fn logs(machine: &Machine) -> Vec<String> {
+    fn logs(machine: &SimulatedMachine) -> Vec<String> {
         earlier(machine).unwrap().remove(&7).unwrap_or_default()
     }
 
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn many_values_are_written_before_the_time_has_come() {
         let disk = Disk::default();
-        let machine = Machine::new(&disk);
+        let machine = SimulatedMachine::new(&disk);
         let checkpoint = open(&machine, vec![]);
         let number = |key: u128| key as f64 / 3.0;
         (1..MOST_ROWS as u128).for_each(|key| ResultLog::computed(&checkpoint, key, &[number(key)]));
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn what_was_written_in_part_is_removed_with_the_task() {
         let disk = Disk::default();
-        let full = Machine { full: 1.0, draws: vec![0.0].into(), ..Machine::new(&disk) };
+        let full = SimulatedMachine { full: 1.0, draws: vec![0.0].into(), ..SimulatedMachine::new(&disk) };
         let checkpoint = open(&full, vec![]);
         ResultLog::computed(&checkpoint, 1, &[0.5]);
         checkpoint.keep();
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_server_that_does_not_answer_at_once_loses_no_checkpoint() {
         let disk = Disk::default();
-        let machine = Machine::new(&disk);
+        let machine = SimulatedMachine::new(&disk);
         let checkpoint = open(&machine, vec![]);
         ResultLog::computed(&checkpoint, 1, &[0.5]);
         checkpoint.keep();

@@ -97,9 +97,9 @@ fn audited(
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulated::{Disk, Machine, begin, collected, go_on};
-    use super::super::testing::{Scratch, header, mixed_plan};
-    use super::super::{CampaignFolder, Header, Plan, task_seconds};
+    use super::super::simulated::{Disk, SimulatedMachine, begin, collected, go_on};
+    use super::super::testing::{ScratchFolder, header, mixed_plan};
+    use super::super::{CampaignFolder, CampaignPlan, ManifestHeader, task_seconds};
     use super::*;
     use crate::curriculum::Curriculum;
     use crate::discovery::Approach;
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn data_are_those_of_the_folder_in_which_a_campaign_was_planned() {
-        let scratch = Scratch::new("data");
+        let scratch = ScratchFolder::new("data");
         let row = |i: i32| {
             let [p, q, y] = [0.61, 1.7, 2.9].map(|frequency| (frequency * f64::from(i)).sin());
             format!("{p},{q},{y}\n")
@@ -134,7 +134,8 @@ mod tests {
         let sweep = CampaignSearch::Sweep(Box::new(Sweep::new(curriculum.clone(), settings, 0, 0)));
         let audit = AuditSettings { curriculum, hints: true, typed: false, budget };
         let searches = [sweep, CampaignSearch::Audit(Box::new(audit))].map(|search| (search, 1.0));
-        let mut plan = Plan::new(Header { directory: scratch.path().into(), ..header("data") });
+        let mut plan =
+            CampaignPlan::new(ManifestHeader { directory: scratch.path().into(), ..header("data") });
         plan.add(0, 2, searches).unwrap();
         let disk = Disk::default();
         begin(&disk, plan, 1);
@@ -148,7 +149,7 @@ mod tests {
         let disk = Disk::default();
         begin(&disk, mixed_plan(1), 1);
         go_on(&disk);
-        let machine = Machine::new(&disk);
+        let machine = SimulatedMachine::new(&disk);
         let folder = CampaignFolder::open(&machine).unwrap();
         let results = folder.results().unwrap();
         let outcome = folder.result(2, results.kind(2).unwrap()).unwrap().unwrap().unwrap();

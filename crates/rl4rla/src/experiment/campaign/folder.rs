@@ -1,7 +1,7 @@
 //! The folder of a campaign: what is where in it.
 
 use super::manifest::{MANIFEST, Manifest};
-use super::plan::Plan;
+use super::plan::CampaignPlan;
 use super::result_file::{self, Damage, ResultKind};
 use super::result_index::ResultIndex;
 use super::shared_folder::{SharedFolder, patiently, unique};
@@ -51,7 +51,10 @@ pub struct CampaignFolder<'a> {
 
 impl<'a> CampaignFolder<'a> {
     /// Begins a campaign in a folder that has none.
-    pub fn create(files: &'a dyn SharedFolder, plan: Plan) -> Result<CampaignFolder<'a>, ExperimentError> {
+    pub fn create(
+        files: &'a dyn SharedFolder,
+        plan: CampaignPlan,
+    ) -> Result<CampaignFolder<'a>, ExperimentError> {
         let (manifest, text) = plan.finish()?;
         match files.create(MANIFEST, text.as_bytes()) {
             Ok(()) => Ok(CampaignFolder { files, manifest }),
@@ -66,7 +69,7 @@ impl<'a> CampaignFolder<'a> {
     /// The same, or opens the campaign that is there if it computes the same.
     pub fn create_or_open(
         files: &'a dyn SharedFolder,
-        plan: Plan,
+        plan: CampaignPlan,
     ) -> Result<CampaignFolder<'a>, ExperimentError> {
         let (planned, text) = plan.finish()?;
         let error = match files.create(MANIFEST, text.as_bytes()) {
@@ -328,12 +331,12 @@ pub(super) fn unwritten(files: &dyn SharedFolder, path: &str, error: &io::Error)
 mod tests {
     use super::super::shared_folder::FolderOnDisk;
     use super::super::submission::Computer;
-    use super::super::testing::{Scratch, small_plan, submission};
+    use super::super::testing::{ScratchFolder, small_plan, submission};
     use super::*;
 
     #[test]
     fn what_is_noted_of_a_submission_is_forgotten_when_another_has_its_number() {
-        let scratch = Scratch::new("ended");
+        let scratch = ScratchFolder::new("ended");
         let files = FolderOnDisk::new(scratch.path());
         let folder = CampaignFolder::create(&files, small_plan("ended", 3)).unwrap();
         let submission = submission(&folder, 1, Computer::Local, vec![(0..3).collect()]);

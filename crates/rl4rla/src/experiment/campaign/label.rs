@@ -1,6 +1,6 @@
 //! Searches and tasks in words. Searches with the same name have different labels.
 
-use super::manifest::{Entry, Manifest, SearchEntry};
+use super::manifest::{Manifest, PlannedSearch, SearchEntry};
 use super::task::CampaignTask;
 use crate::experiment::label::{label, limits};
 use crate::explore::ExploreRequest;
@@ -22,7 +22,7 @@ impl Manifest {
     /// The same with the settings that were parsed before, which many searches may share.
     fn label_of(&self, search: usize, parsed: &mut FxHashMap<usize, Value>) -> String {
         match &self.searches[search].what {
-            Entry::Sweep { curriculum, settings, alone } => {
+            PlannedSearch::Sweep { curriculum, settings, alone } => {
                 let settings =
                     parsed.entry(*settings).or_insert_with(|| named_settings(&self.settings[*settings]));
                 let method = settings["approach"]["method"].as_str().unwrap_or_default();
@@ -30,13 +30,13 @@ impl Manifest {
                 words.extend(alone.then(|| "alone".into()));
                 label(method, words)
             }
-            Entry::Explore { request } => {
+            PlannedSearch::Explore { request } => {
                 let kappas: Vec<String> = request.kappas.iter().map(|kappa| format!("{kappa:e}")).collect();
                 let size = format!("{}×{}, κ = {}", request.rows, request.cols, kappas.join(", "));
                 let differences = self.differences.get(&request.family);
                 label(&size, differences.map(|known| known.named(request)).unwrap_or_default())
             }
-            Entry::Audit { budget, hints, typed, .. } => {
+            PlannedSearch::Audit { budget, hints, typed, .. } => {
                 let mut words = vec![format!("at most {budget} states")];
                 words.extend((!hints).then(|| "no hints".into()));
                 words.extend(typed.then(|| "typed".into()));
@@ -85,7 +85,7 @@ impl Differences {
     pub(super) fn by_family(searches: &[SearchEntry]) -> FxHashMap<String, Differences> {
         let mut families: FxHashMap<String, Differences> = FxHashMap::default();
         for entry in searches {
-            let Entry::Explore { request } = &entry.what else { continue };
+            let PlannedSearch::Explore { request } = &entry.what else { continue };
             match families.get_mut(&request.family) {
                 Some(known) => known.add(request),
                 None => _ = families.insert(request.family.clone(), Differences::new(request)),
@@ -179,7 +179,7 @@ fn words(request: &ExploreRequest) -> [String; WORDS] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Plan;
+    use super::super::plan::CampaignPlan;
     use super::super::task::CampaignSearch;
     use super::super::testing::{alone, header, mixed_plan, small_sweep, unknown_family};
     use super::*;
@@ -198,7 +198,7 @@ mod tests {
 
     /// The labels of explorations of one campaign.
     fn labels(requests: &[ExploreRequest]) -> Vec<String> {
-        let mut plan = Plan::new(header("labels"));
+        let mut plan = CampaignPlan::new(header("labels"));
         let search = |request: &ExploreRequest| (CampaignSearch::Explore(Box::new(request.clone())), 1.0);
         plan.add(3, 1, requests.iter().map(search)).unwrap();
         let (planned, text) = plan.finish().unwrap();
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn runs_whose_times_matter_are_told_apart() {
-        let mut plan = Plan::new(header("alone"));
+        let mut plan = CampaignPlan::new(header("alone"));
         plan.add(0, 1, [small_sweep(Method::Best), alone(Method::Best)].map(|search| (search, 1.0))).unwrap();
         assert_eq!(plan.finish().unwrap().0.labels(), ["best", "best, alone"]);
     }

@@ -31,7 +31,7 @@ const ID: usize = 12;
 
 /// The first line: what is said of the whole campaign.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Header {
+pub struct ManifestHeader {
     /// Version of the format.
     pub format: u32,
     /// Its title.
@@ -93,9 +93,9 @@ pub struct SlurmOptions {
 /// The other lines.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Line {
+pub(super) enum ManifestLine {
     /// The first.
-    Campaign(Box<Header>),
+    Campaign(Box<ManifestHeader>),
     /// A curriculum.
     Curriculum { name: String, text: String },
     /// Settings of sweeps, as their store has them.
@@ -112,14 +112,14 @@ pub(super) enum Line {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct SearchEntry {
     #[serde(flatten)]
-    pub(super) what: Entry,
+    pub(super) what: PlannedSearch,
     /// Seconds that a task is expected to take.
     pub(super) seconds: f64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(super) enum Entry {
+pub(super) enum PlannedSearch {
     Sweep { curriculum: usize, settings: usize, alone: bool },
     Explore { request: Box<ExploreRequest> },
     Audit { curriculum: usize, hints: bool, typed: bool, budget: u64 },
@@ -142,7 +142,7 @@ impl Group {
 /// What a campaign computes.
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    pub(super) header: Header,
+    pub(super) header: ManifestHeader,
     pub(super) curricula: Vec<(String, String)>,
     pub(super) settings: Vec<String>,
     pub(super) searches: Vec<SearchEntry>,
@@ -164,8 +164,8 @@ impl Manifest {
         let (content, end) = text.trim_end_matches('\n').rsplit_once('\n').unwrap_or(("", text));
         let (lines, content) = (content.lines().count(), format!("{content}\n"));
         match serde_json::from_str(end) {
-            Ok(Line::End { digest }) if digest == digest_of(&content) => {}
-            Ok(Line::End { .. }) => {
+            Ok(ManifestLine::End { digest }) if digest == digest_of(&content) => {}
+            Ok(ManifestLine::End { .. }) => {
                 return Err(broken("it was changed after it was planned (its digest does not fit)".into()));
             }
             _ => return Err(broken(format!("it ends after {lines} lines, without a digest"))),
@@ -174,16 +174,18 @@ impl Manifest {
         for (number, line) in content.lines().enumerate() {
             let line = serde_json::from_str(line).map_err(|e| broken(format!("line {}: {e}", number + 1)))?;
             match (&mut manifest, line) {
-                (None, Line::Campaign(header)) if header.format == FORMAT => {
+                (None, ManifestLine::Campaign(header)) if header.format == FORMAT => {
                     manifest = Some(Manifest::new(*header));
                 }
-                (None, Line::Campaign(header)) => {
+                (None, ManifestLine::Campaign(header)) => {
                     return Err(broken(format!("format {} is of another version", header.format)));
                 }
-                (Some(manifest), Line::Curriculum { name, text }) => manifest.curricula.push((name, text)),
-                (Some(manifest), Line::Settings(settings)) => manifest.settings.push(settings),
-                (Some(manifest), Line::Search(entry)) => manifest.searches.push(entry),
-                (Some(manifest), Line::Group(group)) => manifest.groups.push(group),
+                (Some(manifest), ManifestLine::Curriculum { name, text }) => {
+                    manifest.curricula.push((name, text))
+                }
+                (Some(manifest), ManifestLine::Settings(settings)) => manifest.settings.push(settings),
+                (Some(manifest), ManifestLine::Search(entry)) => manifest.searches.push(entry),
+                (Some(manifest), ManifestLine::Group(group)) => manifest.groups.push(group),
                 _ => return Err(broken(format!("line {} is not expected there", number + 1))),
             }
         }
@@ -200,7 +202,7 @@ impl Manifest {
     }
 
     /// A manifest with nothing but a header.
-    pub(super) fn new(header: Header) -> Manifest {
+    pub(super) fn new(header: ManifestHeader) -> Manifest {
         Manifest {
             header,
             curricula: vec![],
@@ -216,11 +218,11 @@ impl Manifest {
     /// The first search that refers to something that is not there.
     fn dangling(&self) -> Option<usize> {
         let fits = |entry: &SearchEntry| match &entry.what {
-            Entry::Sweep { curriculum, settings, .. } => {
+            PlannedSearch::Sweep { curriculum, settings, .. } => {
                 *curriculum < self.curricula.len() && *settings < self.settings.len()
             }
-            Entry::Audit { curriculum, .. } => *curriculum < self.curricula.len(),
-            Entry::Explore { .. } => true,
+            PlannedSearch::Audit { curriculum, .. } => *curriculum < self.curricula.len(),
+            PlannedSearch::Explore { .. } => true,
         };
         let of_groups = self.groups.iter().flat_map(|group| group.searches.iter().copied());
         (self.searches.iter().position(|entry| !fits(entry)))
@@ -254,26 +256,26 @@ impl Manifest {
     /// Its text, with the digest.
     pub(super) fn finish(&mut self) -> String {
         let mut text = String::new();
-        let mut put = |line: &Line| {
+        let mut put = |line: &ManifestLine| {
             text += &serde_json::to_string(line).expect("a line can be written");
             text.push('\n');
         };
-        put(&Line::Campaign(Box::new(self.header.clone())));
+        put(&ManifestLine::Campaign(Box::new(self.header.clone())));
         for (name, text) in &self.curricula {
-            put(&Line::Curriculum { name: name.clone(), text: text.clone() });
+            put(&ManifestLine::Curriculum { name: name.clone(), text: text.clone() });
         }
-        self.settings.iter().for_each(|settings| put(&Line::Settings(settings.clone())));
-        self.searches.iter().for_each(|entry| put(&Line::Search(entry.clone())));
-        self.groups.iter().for_each(|group| put(&Line::Group(group.clone())));
+        self.settings.iter().for_each(|settings| put(&ManifestLine::Settings(settings.clone())));
+        self.searches.iter().for_each(|entry| put(&ManifestLine::Search(entry.clone())));
+        self.groups.iter().for_each(|group| put(&ManifestLine::Group(group.clone())));
         self.complete();
         self.digest = digest_of(&text);
-        let end = Line::End { digest: self.digest.clone() };
+        let end = ManifestLine::End { digest: self.digest.clone() };
         text + &serde_json::to_string(&end).expect("a line can be written") + "\n"
     }
 
     /// Whether another manifest has the same tasks; when and where they were planned does not matter.
     pub(super) fn computes_the_same(&self, other: &Manifest) -> bool {
-        let whats = |manifest: &Manifest| -> Vec<Entry> {
+        let whats = |manifest: &Manifest| -> Vec<PlannedSearch> {
             manifest.searches.iter().map(|search| search.what.clone()).collect()
         };
         (&self.curricula, &self.settings, &self.groups) == (&other.curricula, &other.settings, &other.groups)
@@ -292,7 +294,7 @@ impl Manifest {
     }
 
     /// What is said of the whole campaign.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &ManifestHeader {
         &self.header
     }
 
@@ -348,19 +350,19 @@ impl Manifest {
     /// The kind of a search.
     pub fn kind(&self, search: usize) -> SearchKind {
         match &self.searches[search].what {
-            Entry::Sweep { .. } => SearchKind::Sweep,
-            Entry::Explore { .. } => SearchKind::Explore,
-            Entry::Audit { .. } => SearchKind::Audit,
+            PlannedSearch::Sweep { .. } => SearchKind::Sweep,
+            PlannedSearch::Explore { .. } => SearchKind::Explore,
+            PlannedSearch::Audit { .. } => SearchKind::Audit,
         }
     }
 
     /// The curriculum or the family of a search.
     pub fn name(&self, search: usize) -> &str {
         match &self.searches[search].what {
-            Entry::Sweep { curriculum, .. } | Entry::Audit { curriculum, .. } => {
+            PlannedSearch::Sweep { curriculum, .. } | PlannedSearch::Audit { curriculum, .. } => {
                 &self.curricula[*curriculum].0
             }
-            Entry::Explore { request } => &request.family,
+            PlannedSearch::Explore { request } => &request.family,
         }
     }
 
@@ -372,14 +374,14 @@ impl Manifest {
             parsed.map_err(|error| ExperimentError::new(format!("{name}, {error}")))
         };
         Ok(match &self.searches[number].what {
-            Entry::Sweep { curriculum: at, settings, alone } => {
+            PlannedSearch::Sweep { curriculum: at, settings, alone } => {
                 let settings: SearchSettings = serde_json::from_str(&self.settings[*settings])
                     .map_err(|error| ExperimentError::new(format!("settings of search {number}: {error}")))?;
                 let sweep = Sweep::new(curriculum(*at)?, settings, 0, 0);
                 CampaignSearch::Sweep(Box::new(Sweep { alone: *alone, ..sweep }))
             }
-            Entry::Explore { request } => CampaignSearch::Explore(request.clone()),
-            Entry::Audit { curriculum: at, hints, typed, budget } => {
+            PlannedSearch::Explore { request } => CampaignSearch::Explore(request.clone()),
+            PlannedSearch::Audit { curriculum: at, hints, typed, budget } => {
                 let curriculum = curriculum(*at)?;
                 let audit = AuditSettings { curriculum, hints: *hints, typed: *typed, budget: *budget };
                 CampaignSearch::Audit(Box::new(audit))

@@ -1,12 +1,14 @@
 //! Planning: the manifest as it grows.
 
-use super::manifest::{Entry, Group, Header, MOST_SEARCHES, MOST_TASKS, Manifest, SearchEntry};
+use super::manifest::{
+    Group, MOST_SEARCHES, MOST_TASKS, Manifest, ManifestHeader, PlannedSearch, SearchEntry,
+};
 use super::task::CampaignSearch;
 use crate::experiment::ExperimentError;
 use rustc_hash::FxHashMap;
 
 /// A manifest to which searches are added.
-pub struct Plan {
+pub struct CampaignPlan {
     manifest: Manifest,
     curricula: FxHashMap<String, usize>,
     settings: FxHashMap<String, usize>,
@@ -16,11 +18,11 @@ pub struct Plan {
     seeds: Vec<Vec<(u64, u64)>>,
 }
 
-impl Plan {
+impl CampaignPlan {
     /// An empty one.
-    pub fn new(header: Header) -> Plan {
+    pub fn new(header: ManifestHeader) -> CampaignPlan {
         let (curricula, settings, searches, seeds) = Default::default();
-        Plan { manifest: Manifest::new(header), curricula, settings, searches, seeds }
+        CampaignPlan { manifest: Manifest::new(header), curricula, settings, searches, seeds }
     }
 
     /// Adds searches that share their seeds, with the seconds that a task of each may take.
@@ -66,7 +68,7 @@ impl Plan {
         Ok(())
     }
 
-    fn entry(&mut self, search: CampaignSearch) -> Entry {
+    fn entry(&mut self, search: CampaignSearch) -> PlannedSearch {
         let manifest = &mut self.manifest;
         let mut curriculum = |name: &str, text: &str| {
             let next = manifest.curricula.len();
@@ -84,13 +86,13 @@ impl Plan {
                 if settings == next {
                     manifest.settings.push(text);
                 }
-                Entry::Sweep { curriculum, settings, alone: sweep.alone }
+                PlannedSearch::Sweep { curriculum, settings, alone: sweep.alone }
             }
             CampaignSearch::Explore(mut request) => {
                 request.seed = 0;
-                Entry::Explore { request }
+                PlannedSearch::Explore { request }
             }
-            CampaignSearch::Audit(audit) => Entry::Audit {
+            CampaignSearch::Audit(audit) => PlannedSearch::Audit {
                 curriculum: curriculum(&audit.curriculum.name, &audit.curriculum.text),
                 hints: audit.hints,
                 typed: audit.typed,

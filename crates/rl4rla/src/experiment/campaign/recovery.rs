@@ -4,9 +4,9 @@
 use super::checkpoint;
 use super::folder::{CampaignFolder, pauses};
 use super::shared_folder::{SharedFolder, patiently};
-use super::simulated::{Disk, Machine, Patience, begin, collected, go_on, hand_out, work};
+use super::simulated::{Disk, SimulatedMachine, StopsAfter, begin, collected, go_on, hand_out, work};
 use super::testing::{
-    Scratch, alone, header, mixed_plan, small_curriculum, small_plan, small_sweep, unknown_family,
+    ScratchFolder, alone, header, mixed_plan, small_curriculum, small_plan, small_sweep, unknown_family,
 };
 use super::*;
 use crate::curriculum::Curriculum;
@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 #[test]
 fn who_waits_looks_whether_to_stop() {
     let disk = Disk::default();
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let absent = || machine.read("absent");
     let stopped = || machine.waited.load(Ordering::SeqCst) >= 15_000;
     patiently(&machine, &pauses(), true, &stopped, absent).unwrap_err();
@@ -33,7 +33,7 @@ fn a_worker_begins_although_a_server_does_not_answer_at_once() {
     for answered in 0..8 {
         let disk = Disk::default();
         begin(&disk, small_plan("one", 2), 1);
-        let machine = Machine::new(&disk);
+        let machine = SimulatedMachine::new(&disk);
         let mut errors = vec![None; answered];
         errors.insert(0, Some(io::ErrorKind::TimedOut));
         *machine.unread.lock().unwrap() = errors;
@@ -46,7 +46,7 @@ fn a_worker_begins_although_a_server_does_not_answer_at_once() {
 fn half_a_submission_is_waited_for_and_a_foreign_one_is_not() {
     let disk = Disk::default();
     begin(&disk, small_plan("one", 2), 1);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let path = "submissions/0001.json";
     let whole = machine.read(path).unwrap();
     for half in [0, whole.len() / 2, whole.len() - 1] {
@@ -65,11 +65,11 @@ fn half_a_submission_is_waited_for_and_a_foreign_one_is_not() {
 
 #[test]
 fn a_result_that_is_gone_when_it_is_read_is_none() {
-    let scratch = Scratch::new("gone");
+    let scratch = ScratchFolder::new("gone");
     let disk = Disk::default();
     begin(&disk, small_plan("one", 3), 1);
     go_on(&disk);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let path = result_file::path_of(0, folder.results().unwrap().kind(0).unwrap());
     machine.remove(&path).unwrap();
@@ -91,10 +91,10 @@ fn a_result_that_is_gone_when_it_is_read_is_none() {
 #[test]
 fn a_task_that_fails_keeps_its_checkpoints() {
     let disk = Disk::default();
-    let mut plan = Plan::new(header("failing"));
+    let mut plan = CampaignPlan::new(header("failing"));
     plan.add(0, 1, [(unknown_family(), 1.0)]).unwrap();
     begin(&disk, plan, 1);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     machine.append("checkpoints/000000000.earlier", b"what an earlier attempt has computed").unwrap();
     assert_eq!(work(&machine, 1, 0, &()).unwrap().failed, 1);
     assert_eq!(machine.list("checkpoints").unwrap(), ["000000000.earlier"]);
@@ -105,11 +105,11 @@ fn a_run_whose_times_matter_does_not_go_on_from_a_checkpoint() {
     let mut interrupted = 0;
     for questions in [3, 5, 9, 14, 20] {
         let disk = Disk::default();
-        let mut plan = Plan::new(header("alone"));
+        let mut plan = CampaignPlan::new(header("alone"));
         plan.add(0, 1, [(alone(Method::Best), 1.0)]).unwrap();
         begin(&disk, plan, 1);
-        let machine = Machine::new(&disk);
-        interrupted += work(&machine, 1, 0, &Patience(questions.into())).unwrap().left;
+        let machine = SimulatedMachine::new(&disk);
+        interrupted += work(&machine, 1, 0, &StopsAfter(questions.into())).unwrap().left;
         assert!(checkpoint::earlier(&machine).unwrap().is_empty());
     }
     assert!(interrupted >= 3, "{interrupted} of these were interrupted in the middle of the task");
@@ -117,14 +117,14 @@ fn a_run_whose_times_matter_does_not_go_on_from_a_checkpoint() {
 
 #[test]
 fn a_search_that_cannot_be_read_fails_its_tasks_alone() {
-    let scratch = Scratch::new("unreadable");
+    let scratch = ScratchFolder::new("unreadable");
     let disk = Disk::default();
     let mut plan = small_plan("one", 2);
     let curriculum = Curriculum { text: "no curriculum".into(), ..small_curriculum() };
     let audit = AuditSettings { curriculum, hints: true, typed: false, budget: 10 };
     plan.add(0, 2, [(CampaignSearch::Audit(Box::new(audit)), 1.0)]).unwrap();
     begin(&disk, plan, 1);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let end = work(&machine, 1, 0, &()).expect("other tasks go on");
     assert_eq!((end.computed, end.failed, end.left), (4, 2, 0));
     let (found, _) = collected(&disk, &scratch.path().join("runs.db"));
@@ -133,10 +133,10 @@ fn a_search_that_cannot_be_read_fails_its_tasks_alone() {
 
 #[test]
 fn a_run_of_a_sweep_counts_as_there_where_a_sweep_would_recall_it() {
-    let scratch = Scratch::new("alone");
+    let scratch = ScratchFolder::new("alone");
     let computed = |of: fn(Method) -> CampaignSearch| {
         let disk = Disk::default();
-        let mut plan = Plan::new(header("runs"));
+        let mut plan = CampaignPlan::new(header("runs"));
         plan.add(0, 2, [(of(Method::Best), 1.0)]).unwrap();
         begin(&disk, plan, 1);
         go_on(&disk);
@@ -162,7 +162,7 @@ fn a_folder_among_the_results_and_the_same_damage_again_are_set_aside() {
     let disk = Disk::default();
     begin(&disk, small_plan("one", 3), 1);
     go_on(&disk);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let path = |task| result_file::path_of(task, ResultKind::Found);
     machine.remove(&path(0)).unwrap();
@@ -174,7 +174,7 @@ fn a_folder_among_the_results_and_the_same_damage_again_are_set_aside() {
     let a_folder = Damage::Unreadable("it is a folder".into());
     assert_eq!(first, [(path(0), a_folder), (path(1), Damage::Changed)]);
     // The disk is full for the first; the other one is moved all the same.
-    let full = Machine { full: 1.0, draws: vec![0.0].into(), ..Machine::new(&disk) };
+    let full = SimulatedMachine { full: 1.0, draws: vec![0.0].into(), ..SimulatedMachine::new(&disk) };
     CampaignFolder::open(&full).unwrap().set_aside(&first).unwrap_err();
     assert_eq!(faults().len(), 1);
     damage();
@@ -189,7 +189,7 @@ fn a_folder_among_the_results_and_the_same_damage_again_are_set_aside() {
 fn of_several_results_of_a_task_each_is_named_once() {
     let disk = Disk::default();
     begin(&disk, small_plan("one", 2), 1);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     for kind in ResultKind::ALL {
         machine.write(&result_file::path_of(1, kind), b"").unwrap();
     }
@@ -208,7 +208,7 @@ fn of_several_results_of_a_task_each_is_named_once() {
 fn submissions_are_in_the_order_of_their_numbers() {
     let disk = Disk::default();
     begin(&disk, mixed_plan(2), 2);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let first = folder.submissions().unwrap().remove(0);
     for number in [9999, 10_000, 2] {
@@ -250,7 +250,7 @@ fn a_submission_with_impossible_tasks_is_refused() {
     assert!(parse(0, "[[[0,2]]]").unwrap_err().message().contains("from 1"));
     let folder = Disk::default();
     begin(&folder, mixed_plan(2), 3);
-    let machine = Machine::new(&folder);
+    let machine = SimulatedMachine::new(&folder);
     let path = Submission::path(1);
     let text = String::from_utf8(machine.read(&path).unwrap()).unwrap();
     let (manifest, _) = mixed_plan(2).finish().unwrap();

@@ -267,12 +267,12 @@ fn may_pass(error: &io::Error, appearing: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scratch;
+    use super::super::testing::ScratchFolder;
     use super::*;
 
     #[test]
     fn one_of_many_creates_a_file_and_it_is_whole() {
-        let scratch = Scratch::new("create");
+        let scratch = ScratchFolder::new("create");
         let folder = FolderOnDisk::new(scratch.path());
         let won: usize = std::thread::scope(|scope| {
             let attempt = |i: usize| {
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn files_are_appended_to_listed_and_removed() {
-        let scratch = Scratch::new("append");
+        let scratch = ScratchFolder::new("append");
         let folder = FolderOnDisk::new(scratch.path());
         assert_eq!(folder.list("none").unwrap(), [""; 0]);
         for part in ["a", "b"] {
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_another_process_makes_meanwhile_is_no_error() {
-        let scratch = Scratch::new("meanwhile");
+        let scratch = ScratchFolder::new("meanwhile");
         let path = scratch.path().join("deep/x.json");
         let attempts = std::cell::Cell::new(0);
         let act = || {
@@ -331,7 +331,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn ones_own_link_is_known_again() {
-        let scratch = Scratch::new("links");
+        let scratch = ScratchFolder::new("links");
         let [aside, path, other] = ["aside", "path", "other"].map(|name| scratch.path().join(name));
         fs::write(&aside, b"x").unwrap();
         assert!(!is_same_file(&aside, &path), "it is not there");
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn without_links_half_a_file_leaves_its_name_free() {
-        let scratch = Scratch::new("linkless");
+        let scratch = ScratchFolder::new("linkless");
         let path = scratch.path().join("x.json");
         let half = |file: &mut File| file.write_all(b"ha").and(Err(io::ErrorKind::StorageFull.into()));
         assert_eq!(write_new(&path, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn folders_are_renamed_like_files() {
-        let scratch = Scratch::new("rename");
+        let scratch = ScratchFolder::new("rename");
         let folder = FolderOnDisk::new(scratch.path());
         folder.write("a/deep/x", b"x").unwrap();
         folder.rename("a/deep", "b/c/d").unwrap();
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_tried_again_and_what_cannot_is_not() {
-        let scratch = Scratch::new("patience");
+        let scratch = ScratchFolder::new("patience");
         let folder = FolderOnDisk::new(scratch.path());
         let pauses = [Duration::ZERO; 3];
         let after = |failures: usize, kind: io::ErrorKind| {

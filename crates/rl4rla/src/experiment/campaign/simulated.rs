@@ -23,7 +23,7 @@ pub struct Disk {
 }
 
 /// How a machine sees it.
-pub struct Machine<'a> {
+pub struct SimulatedMachine<'a> {
     pub disk: &'a Disk,
     /// Operations until its processes are killed.
     pub until_killed: AtomicUsize,
@@ -40,15 +40,15 @@ pub struct Machine<'a> {
     pub waited: AtomicUsize,
 }
 
-impl<'a> Machine<'a> {
-    pub fn new(disk: &'a Disk) -> Machine<'a> {
+impl<'a> SimulatedMachine<'a> {
+    pub fn new(disk: &'a Disk) -> SimulatedMachine<'a> {
         let until_killed = AtomicUsize::new(usize::MAX);
         let (draws, unread, arriving, waited) = Default::default();
-        Machine { disk, until_killed, full: 0.0, draws, lag: 0, unread, arriving, waited }
+        SimulatedMachine { disk, until_killed, full: 0.0, draws, lag: 0, unread, arriving, waited }
     }
 
-    pub fn killed_after(disk: &'a Disk, operations: usize) -> Machine<'a> {
-        Machine { until_killed: AtomicUsize::new(operations), ..Machine::new(disk) }
+    pub fn killed_after(disk: &'a Disk, operations: usize) -> SimulatedMachine<'a> {
+        SimulatedMachine { until_killed: AtomicUsize::new(operations), ..SimulatedMachine::new(disk) }
     }
 
     /// Counts an operation; an error if the process was killed.
@@ -83,7 +83,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-impl SharedFolder for Machine<'_> {
+impl SharedFolder for SimulatedMachine<'_> {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self.seen()?;
         let file = self.disk.files.lock().unwrap().get(path).cloned();
@@ -163,8 +163,8 @@ impl SharedFolder for Machine<'_> {
 }
 
 /// Plans a campaign and hands all of it out, in chunks of a few tasks.
-pub fn begin(disk: &Disk, plan: Plan, chunks: u64) {
-    let machine = Machine::new(disk);
+pub fn begin(disk: &Disk, plan: CampaignPlan, chunks: u64) {
+    let machine = SimulatedMachine::new(disk);
     let folder = CampaignFolder::create(&machine, plan).unwrap();
     hand_out(&folder, chunks).unwrap();
 }
@@ -185,14 +185,14 @@ pub fn hand_out(folder: &CampaignFolder, chunks: u64) -> Option<Submission> {
 }
 
 /// What a job does.
-pub fn work(machine: &Machine, number: u64, chunk: u64, monitor: &dyn Monitor) -> Option<WorkerEnd> {
+pub fn work(machine: &SimulatedMachine, number: u64, chunk: u64, monitor: &dyn Monitor) -> Option<WorkerEnd> {
     let (folder, submission) = CampaignFolder::open_for_work(machine, number, monitor).ok()?;
     Worker::new(&folder, &submission, [chunk]).ok()?.run(1, monitor).ok()
 }
 
 /// Computes what is missing, without faults, until nothing is.
 pub fn go_on(disk: &Disk) {
-    let machine = Machine::new(disk);
+    let machine = SimulatedMachine::new(disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     while let Some(submission) = hand_out(&folder, 2) {
         for chunk in 0..submission.chunks.len() as u64 {
@@ -218,7 +218,7 @@ pub fn timeless(store: &Store) -> Vec<(String, String, Vec<Sample>)> {
 
 /// The results of the campaign in a new store.
 pub fn collected(disk: &Disk, path: &Path) -> (Collected, Store) {
-    let machine = Machine::new(disk);
+    let machine = SimulatedMachine::new(disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let results = folder.results().unwrap();
     assert_eq!(verify(&folder, &results, &()).unwrap(), []);
@@ -236,9 +236,9 @@ pub fn on_one_machine(path: &Path, seeds: u64) -> Store {
 }
 
 /// Stops after some questions.
-pub struct Patience(pub AtomicUsize);
+pub struct StopsAfter(pub AtomicUsize);
 
-impl Monitor for Patience {
+impl Monitor for StopsAfter {
     fn stopped(&self) -> bool {
         self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err()
     }

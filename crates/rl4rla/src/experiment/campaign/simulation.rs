@@ -3,9 +3,9 @@
 use super::checkpoint;
 use super::shared_folder::SharedFolder;
 use super::simulated::{
-    Disk, Machine, Patience, begin, collected, go_on, hand_out, on_one_machine, timeless, work,
+    Disk, SimulatedMachine, StopsAfter, begin, collected, go_on, hand_out, on_one_machine, timeless, work,
 };
-use super::testing::{Scratch, header, mixed_plan, small_curriculum, small_plan, small_sweep};
+use super::testing::{ScratchFolder, header, mixed_plan, small_curriculum, small_plan, small_sweep};
 use super::*;
 use crate::experiment::{audit_seeds, sweep};
 use crate::rng::Stream;
@@ -16,14 +16,14 @@ use std::sync::atomic::AtomicUsize;
 
 #[test]
 fn killed_after_any_operation_a_campaign_comes_to_what_one_machine_computes() {
-    let scratch = Scratch::new("killed");
+    let scratch = ScratchFolder::new("killed");
     let expected = timeless(&on_one_machine(&scratch.path().join("one.db"), 2));
     let audits = audit_seeds(&small_curriculum(), 0, 2, 100_000, &()).unwrap();
     let mut killed = 0;
     for operations in 0.. {
         let disk = Disk::default();
         begin(&disk, mixed_plan(2), 2);
-        let machine = Machine::killed_after(&disk, operations);
+        let machine = SimulatedMachine::killed_after(&disk, operations);
         let ends: Vec<Option<WorkerEnd>> = (0..2).map(|chunk| work(&machine, 1, chunk, &())).collect();
         let survived = ends.iter().all(Option::is_some);
         killed += usize::from(!survived);
@@ -44,7 +44,7 @@ fn killed_after_any_operation_a_campaign_comes_to_what_one_machine_computes() {
 
 #[test]
 fn a_task_that_is_interrupted_goes_on_from_its_checkpoint() {
-    let scratch = Scratch::new("interrupted");
+    let scratch = ScratchFolder::new("interrupted");
     let whole = Disk::default();
     begin(&whole, small_plan("one", 1), 1);
     go_on(&whole);
@@ -53,8 +53,8 @@ fn a_task_that_is_interrupted_goes_on_from_its_checkpoint() {
     for questions in [1, 2, 3, 5, 9, 14, 20] {
         let disk = Disk::default();
         begin(&disk, small_plan("one", 1), 1);
-        let machine = Machine::new(&disk);
-        let end = work(&machine, 1, 0, &Patience(questions.into())).unwrap();
+        let machine = SimulatedMachine::new(&disk);
+        let end = work(&machine, 1, 0, &StopsAfter(questions.into())).unwrap();
         let logged = checkpoint::earlier(&machine).unwrap();
         kept += logged.len();
         assert_eq!(end.computed + end.left, 1);
@@ -78,17 +78,23 @@ fn a_task_that_is_interrupted_goes_on_from_its_checkpoint() {
 
 #[test]
 fn machines_with_full_quotas_and_late_sight_that_work_at_the_same_time_lose_nothing() {
-    let scratch = Scratch::new("faults");
+    let scratch = ScratchFolder::new("faults");
     let expected = timeless(&on_one_machine(&scratch.path().join("one.db"), 3));
     for seed in 0..6 {
         let disk = Disk::default();
         begin(&disk, mixed_plan(3), 4);
-        let machines: Vec<Machine> = (0..3)
+        let machines: Vec<SimulatedMachine> = (0..3)
             .map(|number| {
                 let mut draws = Stream::new(seed).derive("machine", number).uniforms(1001);
                 let until_killed = AtomicUsize::new(5 + (60.0 * draws.pop().unwrap()) as usize);
                 let draws = Mutex::new(draws);
-                Machine { until_killed, full: 0.3, draws, lag: 3 * number as usize, ..Machine::new(&disk) }
+                SimulatedMachine {
+                    until_killed,
+                    full: 0.3,
+                    draws,
+                    lag: 3 * number as usize,
+                    ..SimulatedMachine::new(&disk)
+                }
             })
             .collect();
         std::thread::scope(|scope| {
@@ -106,12 +112,12 @@ fn machines_with_full_quotas_and_late_sight_that_work_at_the_same_time_lose_noth
 
 #[test]
 fn what_is_collected_again_is_there_and_what_differs_is_refused() {
-    let scratch = Scratch::new("again");
+    let scratch = ScratchFolder::new("again");
     let disk = Disk::default();
     begin(&disk, mixed_plan(2), 1);
     let path = scratch.path().join("runs.db");
     {
-        let machine = Machine::new(&disk);
+        let machine = SimulatedMachine::new(&disk);
         let folder = CampaignFolder::open(&machine).unwrap();
         let (results, mut store) = (folder.results().unwrap(), Store::open(&path).unwrap());
         let none = collect(&folder, &results, &mut store, &()).unwrap();
@@ -125,7 +131,7 @@ fn what_is_collected_again_is_there_and_what_differs_is_refused() {
     let (found, store) = collected(&disk, &one);
     assert_eq!((found.entered, found.present), (0, 4));
     // The same run with another result.
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let kind = folder.results().unwrap().kind(0).unwrap();
     let Some(Ok(TaskOutcome::Run(mut run))) = folder.result(0, kind).unwrap() else { panic!("a run") };
@@ -145,7 +151,7 @@ fn files_that_do_not_belong_there_are_named_and_set_aside() {
     begin(&other, small_plan("other", 4), 1);
     go_on(&disk);
     go_on(&other);
-    let (machine, elsewhere) = (Machine::new(&disk), Machine::new(&other));
+    let (machine, elsewhere) = (SimulatedMachine::new(&disk), SimulatedMachine::new(&other));
     let folder = CampaignFolder::open(&machine).unwrap();
     let path = |task| result_file::path_of(task, ResultKind::Found);
     let whole = machine.read(&path(0)).unwrap();
@@ -180,7 +186,7 @@ fn files_that_do_not_belong_there_are_named_and_set_aside() {
 fn the_status_counts_every_task_once() {
     let disk = Disk::default();
     begin(&disk, mixed_plan(4), 5);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let status = |in_flight: &InFlight| {
         let (results, submissions) = (folder.results().unwrap(), folder.submissions().unwrap());
@@ -219,10 +225,10 @@ fn the_status_counts_every_task_once() {
 #[test]
 fn a_worker_of_another_build_is_refused() {
     let disk = Disk::default();
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let mut other = header("other");
     other.build.digest = Some("0123456789abcdef".into());
-    let mut plan = Plan::new(other);
+    let mut plan = CampaignPlan::new(other);
     plan.add(0, 3, [(small_sweep(Method::Best), 1.0)]).unwrap();
     let folder = CampaignFolder::create(&machine, plan).unwrap();
     let submission = hand_out(&folder, 1).unwrap();
@@ -236,7 +242,7 @@ fn a_worker_of_another_build_is_refused() {
 fn a_manifest_is_read_as_it_was_written_and_no_change_goes_unnoticed() {
     let disk = Disk::default();
     begin(&disk, mixed_plan(3), 1);
-    let machine = Machine::new(&disk);
+    let machine = SimulatedMachine::new(&disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let manifest = folder.manifest();
     assert_eq!((manifest.tasks(), manifest.searches()), (8, 3));
@@ -260,10 +266,11 @@ fn a_manifest_is_read_as_it_was_written_and_no_change_goes_unnoticed() {
 #[test]
 fn a_search_is_asked_for_once() {
     let mut plan = small_plan("one", 10);
-    let again = |plan: &mut Plan, first, seeds| plan.add(first, seeds, [(small_sweep(Method::Best), 1.0)]);
+    let again =
+        |plan: &mut CampaignPlan, first, seeds| plan.add(first, seeds, [(small_sweep(Method::Best), 1.0)]);
     assert!(again(&mut plan, 9, 1).unwrap_err().message().contains("twice"));
     again(&mut plan, 10, 5).unwrap();
     let twice = [small_sweep(Method::Random), small_sweep(Method::Random)].map(|search| (search, 1.0));
     assert!(plan.add(0, 1, twice).is_err());
-    assert!(Plan::new(header("none")).finish().unwrap_err().message().contains("no tasks"));
+    assert!(CampaignPlan::new(header("none")).finish().unwrap_err().message().contains("no tasks"));
 }

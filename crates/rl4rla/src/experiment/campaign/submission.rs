@@ -150,15 +150,15 @@ impl Submission {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulated::{Disk, Machine};
-    use super::super::testing::{Scratch, small_plan};
+    use super::super::simulated::{Disk, SimulatedMachine};
+    use super::super::testing::{ScratchFolder, small_plan};
     use super::super::{FolderOnDisk, SharedFolder};
     use super::*;
 
     #[test]
     fn arrays_have_every_chunk_once_and_are_no_longer_than_allowed() {
         let disk = Disk::default();
-        let machine = Machine::new(&disk);
+        let machine = SimulatedMachine::new(&disk);
         let folder = CampaignFolder::create(&machine, small_plan("arrays", 1)).unwrap();
         for (chunks, longest, arrays) in [(1, 1001, 1), (1001, 1001, 1), (1002, 1001, 2), (5000, 1000, 5)] {
             let cut = Submission::arrays(&folder, 1, chunks, longest);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_a_folder_has_jobs_of_its_own() {
-        let (one, two) = (Scratch::new("original"), Scratch::new("copy"));
+        let (one, two) = (ScratchFolder::new("original"), ScratchFolder::new("copy"));
         let [first, second] = [&one, &two].map(|scratch| FolderOnDisk::new(scratch.path()));
         CampaignFolder::create(&first, small_plan("copied", 1)).unwrap();
         second.write("manifest.jsonl", &first.read("manifest.jsonl").unwrap()).unwrap();

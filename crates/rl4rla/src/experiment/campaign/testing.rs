@@ -2,8 +2,8 @@
 
 use super::chunk::TaskRanges;
 use super::folder::CampaignFolder;
-use super::manifest::Header;
-use super::plan::Plan;
+use super::manifest::ManifestHeader;
+use super::plan::CampaignPlan;
 use super::submission::{Computer, Process, Submission};
 use super::task::{AuditSettings, CampaignSearch};
 use crate::curriculum::Curriculum;
@@ -14,14 +14,14 @@ use crate::search::Method;
 use std::path::{Path, PathBuf};
 
 /// An empty folder, removed when dropped.
-pub struct Scratch(PathBuf);
+pub struct ScratchFolder(PathBuf);
 
-impl Scratch {
-    pub fn new(name: &str) -> Scratch {
+impl ScratchFolder {
+    pub fn new(name: &str) -> ScratchFolder {
         let path = std::env::temp_dir().join(format!("rl4rla-campaign-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
-        Scratch(path)
+        ScratchFolder(path)
     }
 
     pub fn path(&self) -> &Path {
@@ -29,7 +29,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -75,8 +75,8 @@ pub fn unknown_family() -> CampaignSearch {
     CampaignSearch::Explore(serde_json::from_value(request).unwrap())
 }
 
-pub fn header(title: &str) -> Header {
-    Header {
+pub fn header(title: &str) -> ManifestHeader {
+    ManifestHeader {
         format: super::manifest::FORMAT,
         title: title.into(),
         created: 0,
@@ -95,15 +95,15 @@ pub fn submission(folder: &CampaignFolder, number: u64, on: Computer, chunks: Ve
 }
 
 /// A campaign of one sweep with this many seeds.
-pub fn small_plan(title: &str, seeds: u64) -> Plan {
-    let mut plan = Plan::new(header(title));
+pub fn small_plan(title: &str, seeds: u64) -> CampaignPlan {
+    let mut plan = CampaignPlan::new(header(title));
     plan.add(0, seeds, [(small_sweep(Method::Best), 0.01)]).unwrap();
     plan
 }
 
 /// A campaign of two sweeps that share their seeds, and an audit.
-pub fn mixed_plan(seeds: u64) -> Plan {
-    let mut plan = Plan::new(header("mixed"));
+pub fn mixed_plan(seeds: u64) -> CampaignPlan {
+    let mut plan = CampaignPlan::new(header("mixed"));
     let sweeps = [Method::Best, Method::Random].map(|method| (small_sweep(method), 0.01));
     plan.add(5, seeds, sweeps).unwrap();
     let audit = AuditSettings { curriculum: small_curriculum(), hints: true, typed: false, budget: 100_000 };

@@ -161,7 +161,7 @@ impl<'a> Worker<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulated::{Disk, Machine, begin, work};
+    use super::super::simulated::{Disk, SimulatedMachine, begin, work};
     use super::super::testing::small_plan;
     use super::*;
 
@@ -178,7 +178,7 @@ mod tests {
         let disk = Disk::default();
         begin(&disk, small_plan("one", 2), 1);
         let heard = Heard(Mutex::default());
-        work(&Machine::new(&disk), 1, 0, &heard).unwrap();
+        work(&SimulatedMachine::new(&disk), 1, 0, &heard).unwrap();
         assert_eq!(heard.0.into_inner().unwrap(), [0, 1, 2].map(|ended| format!("{ended} of 2 tasks")));
     }
 }
