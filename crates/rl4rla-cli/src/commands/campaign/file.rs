@@ -148,7 +148,7 @@ fn check(jobs: &JobOptions, slurm: &SlurmOptions) -> Result<(), Failure> {
         let name = option.strip_prefix("--").and_then(|option| option.split(['=', ' ']).next());
         // Options may be abbreviated.
         let means = |known: &&str| name.is_none_or(|name| known.starts_with(name));
-        if OURS.iter().chain(&NEVER).any(|known| means(&known)) {
+        if OURS.iter().chain(&NEVER).any(means) {
             return Err(Failure::new(format!("[slurm]: `extra` must not have `{option}`"))
                 .advise("long options of sbatch, such as \"--nice=100\", that submit does not set itself"));
         }
