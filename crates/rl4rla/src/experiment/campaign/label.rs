@@ -31,7 +31,9 @@ impl Manifest {
                 label(method, words)
             }
             PlannedSearch::Explore { request } => {
-                let kappas: Vec<String> = request.kappas.iter().map(|kappa| format!("{kappa:e}")).collect();
+                let short =
+                    |kappa: &f64| if *kappa < 1e4 { format!("{kappa}") } else { format!("{kappa:e}") };
+                let kappas: Vec<String> = request.kappas.iter().map(short).collect();
                 let size = format!("{}×{}, κ = {}", request.rows, request.cols, kappas.join(", "));
                 let differences = self.differences.get(&request.family);
                 label(&size, differences.map(|known| known.named(request)).unwrap_or_default())
@@ -222,9 +224,9 @@ mod tests {
             request
         };
         let changes = [
-            (changed(|r| r.rows = 41), "41×4, κ = 4e0"),
-            (changed(|r| r.cols = 5), "40×5, κ = 4e0"),
-            (changed(|r| r.kappas = vec![4.0, 1e8]), "40×4, κ = 4e0, 1e8"),
+            (changed(|r| r.rows = 41), "41×4, κ = 4"),
+            (changed(|r| r.cols = 5), "40×5, κ = 4"),
+            (changed(|r| r.kappas = vec![4.0, 1e8]), "40×4, κ = 4, 1e8"),
             (changed(|r| r.leverage = Leverage::High), "leverage high"),
             (changed(|r| r.right = Right::StudentT), "right student-t"),
             (changed(|r| r.outside = 0.5), "outside 0.5"),
@@ -255,7 +257,7 @@ mod tests {
     fn an_exploration_is_told_apart_from_those_of_its_family_alone() {
         let other = ExploreRequest { family: "other".into(), edits: 3, ..request() };
         let larger = ExploreRequest { rows: 50, ..request() };
-        assert_eq!(labels(&[request(), other, larger]), ["40×4, κ = 4e0", "40×4, κ = 4e0", "50×4, κ = 4e0"]);
+        assert_eq!(labels(&[request(), other, larger]), ["40×4, κ = 4", "40×4, κ = 4", "50×4, κ = 4"]);
     }
 
     #[test]
@@ -264,7 +266,7 @@ mod tests {
             let operators = |list: &&str| list.split_whitespace().map(String::from).collect();
             let of = |list| ExploreRequest { operators: operators(list), ..request() };
             let labels = labels(&lists.iter().map(of).collect::<Vec<_>>());
-            labels.iter().map(|label| label.trim_start_matches("40×4, κ = 4e0, ").into()).collect()
+            labels.iter().map(|label| label.trim_start_matches("40×4, κ = 4, ").into()).collect()
         };
         assert_eq!(words(&["A B C D", "A D"]), ["operators +B +C", "no more operators"]);
         assert_eq!(words(&["A B A", "A", "A A"]), ["operators +B +A", "no more operators", "operators +A"]);

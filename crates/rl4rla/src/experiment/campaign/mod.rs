@@ -3,8 +3,8 @@
 //! The folder may be on a file system that many machines share, see [`SharedFolder`]. It has
 //! - the [`Manifest`], written once and protected by a digest: what is computed, for which seeds,
 //! - [submissions](Submission): which tasks were handed out, in which chunks,
-//! - one [result file](result_file) for every task that has ended,
-//! - [checkpoints](checkpoint) of tasks that were interrupted.
+//! - one result file for every task that has ended,
+//! - checkpoints of tasks that were interrupted.
 //!
 //! Who does what is decided without locks: a chunk of tasks belongs to one process, and if two processes compute the same
 //! task all the same, both write the same result to the same name. [`collect`] enters the results into a store.
