@@ -13,5 +13,4 @@ pub use build::Build;
 pub use cost::{Quantity, SearchCost};
 pub use hall::{EXPLORE, HallRecord, RivalRecord, TunablesRecord};
 pub use run::{PolicyRecord, PreferredEntry, ProposerRecord, RunRecord};
-#[cfg(feature = "store")]
 pub use stage::{CandidateRecord, FrontEntry, StageRecord, TermMeans};
