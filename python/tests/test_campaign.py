@@ -81,7 +81,7 @@ def test_a_campaign_of_the_command_is_opened_and_continued(command, tmp_path):
         f"title = 'Night'\n[[audit]]\ncurriculum = {json.dumps(toml(MINE))}\nseeds = 2\n[[sweep]]\n"
         f"curricula = [{json.dumps(toml(MINE))}]\nseeds = 3\n"
     )
-    record, code = command("campaign", "plan", "night.toml", cwd=tmp_path)
+    record, code = command("campaign", "plan", tmp_path / "night.toml", cwd=tmp_path)
     assert code == 0
     night = rl4rla.campaign(tmp_path / "night")
     assert night.record == {key: record[key] for key in night.record} and night.title == "Night"
@@ -124,7 +124,7 @@ def test_tasks_without_results_are_taken_up_by_the_same_process(night):
 def test_damaged_results_are_told_and_computed_again(night, tmp_path):
     path = results(night.compute(threads=2))[0]
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(ValueError, match=r"nothing was entered: 1 files[^§]*try: compute\(set_aside=True\)"):
+    with pytest.raises(ValueError, match=r"nothing was entered: 1 file [^§]*try: compute\(set_aside=True\)"):
         night.collect(tmp_path / "runs.db")
     assert night.compute(set_aside=True).complete
     assert night.collect(tmp_path / "runs.db") == 8
